@@ -25,7 +25,7 @@ class RowCondition:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scanned:
+class ScannedFiles:
     """What files with requested rows have: rows, where that is known, and bytes."""
 
     rows: int | None

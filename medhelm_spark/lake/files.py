@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from medhelm_spark.errors import LakeError
-from medhelm_spark.lake.condition import RowCondition, Scanned, files_with
+from medhelm_spark.lake.condition import RowCondition, ScannedFiles, files_with
 from medhelm_spark.lake.literals import between, literals
 from medhelm_spark.lake.reader import FileReader, commit_of, refuse_empty_commits, table_schema
 from medhelm_spark.lake.tables import (
@@ -123,7 +123,7 @@ class FileTables(FileReader):
             at_most=where.at_most,
         )
 
-    def scanned(self, name: str, where: RowCondition | None = None) -> Scanned:
+    def scanned(self, name: str, where: RowCondition | None = None) -> ScannedFiles:
         """The files with requested rows."""
         return _scanned(self._open(name), where)
 
@@ -264,14 +264,14 @@ class FileTables(FileReader):
         return f"{self.location.rstrip('/')}/{name}"
 
 
-def _scanned(table: "DeltaTable", where: RowCondition | None) -> Scanned:
+def _scanned(table: "DeltaTable", where: RowCondition | None) -> ScannedFiles:
     files = pa.table(table.get_add_actions(flatten=True))
     if not files.num_rows:
-        return Scanned(rows=0, size=0)
+        return ScannedFiles(rows=0, size=0)
     indices = files_with(files, where.values if where else {})
     counts, sizes = (files[name].to_pylist() for name in ("num_records", "size_bytes"))
     known = [counts[index] for index in indices]
-    return Scanned(
+    return ScannedFiles(
         rows=None if None in known else sum(known), size=sum(sizes[index] for index in indices)
     )
 

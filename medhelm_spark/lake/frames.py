@@ -5,7 +5,7 @@ from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
 
-from medhelm_spark.lake.condition import RowCondition, Scanned
+from medhelm_spark.lake.condition import RowCondition, ScannedFiles
 from medhelm_spark.lake.in_process import LocalStream
 from medhelm_spark.lake.rows import Frame
 
@@ -24,7 +24,7 @@ class Tables(Protocol):
     def narrowed(self, name: str, where: RowCondition) -> RowCondition:
         """The condition with the writes that have such rows, where these are known to be few."""
 
-    def scanned(self, name: str, where: RowCondition | None = None) -> Scanned | None:
+    def scanned(self, name: str, where: RowCondition | None = None) -> ScannedFiles | None:
         """The files with requested rows; None where the files are not listed."""
 
     def takes(self, name: str, rows: int) -> bool:

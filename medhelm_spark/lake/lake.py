@@ -22,7 +22,7 @@ from medhelm_spark.domain.stages import Stage
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.cancel import cancellable
 from medhelm_spark.lake.columnar import completed, ddl
-from medhelm_spark.lake.condition import RowCondition, Scanned
+from medhelm_spark.lake.condition import RowCondition, ScannedFiles
 from medhelm_spark.lake.driver_files import DriverFiles, driver_files
 from medhelm_spark.lake.files import FileTables
 from medhelm_spark.lake.frames import Frames, Tables
@@ -101,7 +101,7 @@ class Lake:
         """The tables where this process reads and writes their files itself; else None."""
         return self._tables if isinstance(self._tables, FileTables) else None
 
-    def sizes(self, names: Iterable[str]) -> list[Scanned]:
+    def sizes(self, names: Iterable[str]) -> list[ScannedFiles]:
         """The rows and bytes of these tables; without tables whose files are not listed."""
         return [each for each in map(self._tables.scanned, names) if each]
 

@@ -12,7 +12,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, DataFrameWriter, SparkSession, functions as F
 
 from medhelm_spark.lake.columnar import ddl, fields_of
-from medhelm_spark.lake.condition import RowCondition, Scanned
+from medhelm_spark.lake.condition import RowCondition, ScannedFiles
 from medhelm_spark.lake.location import Location
 from medhelm_spark.lake.reader import named_tables
 from medhelm_spark.lake.rows import parsed, plain_errors, rows_of
@@ -106,7 +106,7 @@ class SparkTables:
         """The condition as it is: nothing is read for it."""
         return where
 
-    def scanned(self, name: str, where: RowCondition | None = None) -> Scanned | None:
+    def scanned(self, name: str, where: RowCondition | None = None) -> ScannedFiles | None:
         """None: the files of the table are not listed for it."""
 
     def takes(self, name: str, rows: int) -> bool:
