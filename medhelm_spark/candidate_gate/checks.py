@@ -86,12 +86,15 @@ def about(line: StatedLine, sides: Sides, file: str) -> LineSubject:
 def _with_columns(
     condition: NoWiderGap, scenarios: Sequence[str], sides: Sides, where: str
 ) -> list[str]:
-    """The benchmarks that have one of the columns; refuses a column that none of them has."""
+    """The benchmarks that have one of the columns; refuses a column that none of them has.
+
+    The candidate's suite may lack a benchmark, so that only the baseline's run has its columns.
+    """
     groups = features.part(SUBGROUPS, "model_groups")
     if groups is None:
         raise SetupError(f"{where}: this installation is without the feature {SUBGROUPS!r}.")
     columns: dict[str, list[str]] = {
-        scenario: groups.columns_of(sides.reader, _of(scenario, sides.candidate_runs))
+        scenario: groups.columns_of(sides.reader, _of(scenario, sides.runs))
         for scenario in scenarios
     }
     known = dict.fromkeys(name for names in columns.values() for name in names)

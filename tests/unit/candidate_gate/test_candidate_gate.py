@@ -360,10 +360,11 @@ def test_the_baseline_is_the_only_other_model_or_is_named(tmp_path: Path) -> Non
 
 def test_a_benchmark_that_the_candidate_lacks_is_open_and_says_why(tmp_path: Path) -> None:
     right = alternating(40)
-    answered = Answered(right=right, old=right, new=right)
+    sites = ["south", "north"] * 20
+    answered = Answered(right=right, old=right, new=right, groups={"site": sites})
     lake = plant(tmp_path / "lake", answered)
     plant_run(lake, "ward/other", "pilot", answered, answered.old)
-    gate = write_gate(tmp_path, [NO_WORSE, COVERED])
+    gate = write_gate(tmp_path, [NO_WORSE, COVERED, GAP])
     # A suite whose only run is of another scenario.
     from tests.unit.board.planted import ALPHA, SCENARIOS, append, planned, run_spec
 
@@ -371,6 +372,7 @@ def test_a_benchmark_that_the_candidate_lacks_is_open_and_says_why(tmp_path: Pat
     append(lake, "run_specs", [planned(run_spec("a", ALPHA, "triage_choice"), "s9")], "p9")
     made = site(lake).candidate_gate.check(gate, against="today", candidate=ALPHA, suite="s9")
     assert made.verdict is INCONCLUSIVE
+    assert [line.kind for line in made.lines] == ["no_worse", "coverage", "no_wider_gap"]
     assert {line.reason for line in made.lines} == {
         f"suite 's9' has no run of {ALPHA} on it",
     }
