@@ -15,6 +15,7 @@ from medhelm_spark.sharing.manifest import changed_files
 from medhelm_spark.sharing.share import SharedFolder, share
 from medhelm_spark.sharing.shared_board import SharedBoard, board_of
 from medhelm_spark.sharing.tables import MANIFEST, ReleaseShare
+from medhelm_spark.sharing.verified import newest_by_folder
 from medhelm_spark.sharing.waivers import load_waivers
 
 
@@ -26,8 +27,10 @@ class Shares(Result):
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """One per share; `is_here`: whether this machine still has its folder."""
+        newest = newest_by_folder(self.shares)
         for row in self.shares:
-            is_here = bool(row.folder) and Path(row.folder or "", MANIFEST).is_file()
+            is_here = row.folder is not None and Path(row.folder, MANIFEST).is_file()
+            is_here = is_here and row is newest[row.folder]
             yield {**asdict(row), "is_here": is_here}
 
 

@@ -1,6 +1,6 @@
 """The folders of shares that are not as they were made, for `release verify`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
 
@@ -11,15 +11,18 @@ from medhelm_spark.sharing.tables import MANIFEST, ReleaseShare
 from medhelm_spark.workspace.workspace import Workspace
 
 
+def newest_by_folder(shares: Iterable[ReleaseShare]) -> dict[str | None, ReleaseShare]:
+    """The share that a folder may still have; an earlier one is gone, as a folder is made anew."""
+    return {share.folder: share for share in sorted(shares, key=lambda row: row.made_at)}
+
+
 def changed(workspace: Workspace, release: StoredRelease) -> Iterator[str]:
     """The folders of shares of a release that differ, where this machine has them: a sentence each.
 
     The release itself is not affected.
     """
     shares: list[ReleaseShare] = workspace.reader.rows("SELECT * FROM {shares}", ReleaseShare)
-    # A share is made where nothing is: an earlier one of the same folder is gone.
-    newest = {share.folder: share for share in sorted(shares, key=lambda row: row.made_at)}
-    for share in newest.values():
+    for share in newest_by_folder(shares).values():
         if share.release != release.name or not (wrong := _wrong(share)):
             continue
         yield (

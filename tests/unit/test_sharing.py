@@ -27,6 +27,7 @@ from medhelm_spark.lake.files import FileTables
 from medhelm_spark.lake.reader import open_reader, table_schema
 from medhelm_spark.lake.tables import TABLES
 from medhelm_spark.sharing.manifest import sha256_of
+from medhelm_spark.sharing.methods import Shares
 from medhelm_spark.sharing.scan import (
     NAME_COLUMNS,
     PATTERNS,
@@ -38,6 +39,7 @@ from medhelm_spark.sharing.scan import (
     has_strings,
     scan,
 )
+from medhelm_spark.sharing.tables import MANIFEST, ReleaseShare
 from medhelm_spark.sharing.waivers import Waiver, blocking
 from medhelm_spark.whole_files import whole_folder
 from tests.unit.board.planted import plant
@@ -618,6 +620,26 @@ def test_what_people_typed_with_an_approval_is_searched(tmp_path: Path) -> None:
     path.write_text(yaml.safe_dump(listed))
     done = here.sharing.share(RELEASE, "board", tmp_path / "share", waivers=path)
     assert done.share.num_waived == 1
+
+
+def test_a_folder_that_is_made_again_is_of_its_newest_share_alone(tmp_path: Path) -> None:
+    (tmp_path / MANIFEST).write_text("{}")
+    newer = ReleaseShare(
+        share="newer",
+        release="r2",
+        release_manifest="",
+        audience="partner",
+        content="",
+        made_at=datetime(2026, 4, 2, tzinfo=UTC),
+        made_by="",
+        manifest_sha256="",
+        num_texts=0,
+        folder=str(tmp_path),
+    )
+    older = replace(newer, share="older", made_at=datetime(2026, 4, 1, tzinfo=UTC))
+    elsewhere = replace(older, share="elsewhere", folder=None)
+    rows = Shares((newer, older, elsewhere)).rows()
+    assert [row["share"] for row in rows if row["is_here"]] == ["newer"]
 
 
 @pytest.mark.attack("sharing", "a file that is changed or added after the scan has read it")
