@@ -276,7 +276,10 @@ def _read(
                 request_id=verdict.request_id,
                 status=verdict.status,
                 score=score_of(
-                    jury.annotator.rubric, verdict.criteria, planted.judge_input.extra_data
+                    jury.annotator.rubric,
+                    [verdict.criteria],
+                    planted.judge_input.extra_data,
+                    stored.params.get(key[0], {}),
                 ),
                 stored_score=stored.by_judge[verdict.judge].get(key),
                 number=planted.number,

@@ -25,7 +25,7 @@ from medhelm_spark.judge_checks.lines import (
 from medhelm_spark.judge_checks.people import peoples_ratings
 from medhelm_spark.judge_checks.planted_lines import planted_lines
 from medhelm_spark.judge_checks.planting import planted_inputs, sampled
-from medhelm_spark.judge_checks.stored import stored_answers, stored_verdicts
+from medhelm_spark.judge_checks.stored import jury_params, stored_answers, stored_verdicts
 from medhelm_spark.judge_checks.stored_lines import StoredEvidence, stored_lines
 from medhelm_spark.judge_checks.tables import JudgeCard, PlantedVerdict
 from medhelm_spark.lake.lake import new_write_id
@@ -58,12 +58,15 @@ def check_jury(
     checked = checked_jury(workspace, runs, jury, entries)
     reader, annotator = workspace.reader, checked.annotator
     name = annotator.spec.name
-    verdicts = stored_verdicts(reader, checked.specs, name, checked.judges, annotator.rubric)
+    params = jury_params(checked.specs, name)
+    verdicts = stored_verdicts(
+        reader, checked.specs, name, checked.judges, annotator.rubric, params
+    )
     evidence = StoredEvidence(
         jury=checked,
         verdicts=verdicts,
         answers=stored_answers(reader, checked.specs, annotator.rubric),
-        people=peoples_ratings(reader, checked.specs, name, checked.judges),
+        people=peoples_ratings(reader, checked, params),
         rules=workspace.registry.policy.judge_checks,
         registry=workspace.registry,
         last=last_check(reader, checked, at),

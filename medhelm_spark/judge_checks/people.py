@@ -1,13 +1,14 @@
 """What people said of the judged answers, where the feature `ratings` is installed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from medhelm_spark import features
-from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.judge_checks.juries import CheckedJury
 from medhelm_spark.judge_checks.stored import AnswerName
 from medhelm_spark.lake.reader import Reader
+from medhelm_spark.metrics.metric import Params
 from medhelm_spark.statistics.agreement import MeasurementLevel
 from medhelm_spark.statistics.alt_test import EPSILON, AltTest
 from medhelm_spark.statistics.two_by_two import Estimated
@@ -38,9 +39,13 @@ class PeoplesRatings:
 
 
 def peoples_ratings(
-    reader: Reader, specs: Sequence[RunSpec], annotator: str, judges: Sequence[str]
+    reader: Reader, checked: CheckedJury, params: Mapping[str, Params]
 ) -> PeoplesRatings:
-    """The ratings of these runs' answers that count; empty for a lake without ratings."""
+    """The ratings of a jury's answers that count; empty for a lake without ratings.
+
+    Means of ratings are taken as the jury's score, by its arguments in `params` of each run.
+    """
+    specs, annotator, judges = checked.specs, checked.annotator, checked.judges
     stored = features.part("ratings", "stored")
     agreement, cells = features.part("ratings", "agreement"), features.part("ratings", "cells")
     typed = features.part("ratings", "typed")
@@ -51,17 +56,20 @@ def peoples_ratings(
         return PeoplesRatings()
     means: dict[AnswerName, float] = {}
     values_of = typed.criterion_values(reader, specs)
+    criteria = frozenset(each.name for each in annotator.rubric.criteria)
     for spec in specs:
         own = [row for row in rows if row.run_spec_id == spec.run_spec_id]
-        for (instance, trial), value in cells.mean_ratings(own, values_of).items():
+        args = params.get(spec.run_spec_id, {})
+        of_run = cells.means_as_jury(own, spec, values_of, criteria, args)
+        for (instance, trial), value in of_run.items():
             means[spec.run_spec_id, instance, trial] = value
     found = agreement.agreement_of(
         reader, specs, rows, scale=MeasurementLevel.INTERVAL, epsilon=EPSILON
     )
-    criteria = [row.criterion for row in found if row.who == agreement.RATERS]
-    criterion = agreement.ALL if agreement.ALL in criteria else criteria[0]
+    rated = [row.criterion for row in found if row.who == agreement.RATERS]
+    criterion = agreement.ALL if agreement.ALL in rated else rated[0]
     by_who = {row.who: row for row in found if row.criterion == criterion}
-    judged = [row for row in by_who.values() if row.annotator == annotator]
+    judged = [row for row in by_who.values() if row.annotator == annotator.spec.name]
     each = [_agreement(row) for row in judged if row.is_of_a_judge]
     jury = (
         each if len(judges) == 1 else [_agreement(row) for row in judged if not row.is_of_a_judge]

@@ -1,6 +1,6 @@
 """Two juries, or rubrics, on the same answers and ratings: which agrees better with the raters."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -25,7 +25,7 @@ from medhelm_spark.workspace.entries import LoadedEntries
 from medhelm_spark.workspace.workspace import Workspace
 
 MEAN = "mean of criteria"
-"""In place of a criterion: a jury's score of an answer, beside the mean of the rated criteria."""
+"""In place of a criterion: the mean of a jury's criteria, beside the mean of the rated ones."""
 
 Values = Mapping[AnswerName, float]
 Raters = Mapping[str, Values]
@@ -38,7 +38,8 @@ class JudgedSide:
 
     jury: CheckedJury
     scores: Values
-    """The jury's score of each answer on which all its judges have a usable verdict."""
+    """The jury's mean of its criteria that people rated, of all where they rated none of them, by
+    answer on which all its judges have a usable verdict."""
     by_criterion: Mapping[str, Values]
     """The same of each criterion."""
 
@@ -113,19 +114,21 @@ def compared_juries(
         for name, answer in others.items()
         if (shared := _shared(answer)) in by_request
     }
-    ours = _side(workspace, one, answers, {name: name for name in answers})
-    theirs = _side(workspace, other, others, renamed)
+    people = _people(workspace, [*one.specs, *other.specs], renamed)
+    names = people.keys() - {MEAN}
+    ours = _side(workspace, one, answers, {name: name for name in answers}, names)
+    theirs = _side(workspace, other, others, renamed, names)
     both = ours.scores.keys() & theirs.scores.keys()
     if not both:
         raise ConfigError(
             f"scenario {one.scenario_name!r}: no answer has a usable verdict of both juries; "
             "medhelm-spark run judges the same answers by a second rubric (in a suite of its own)."
         )
-    people = _people(workspace, [*one.specs, *other.specs], renamed)
     rated = {item for raters in people.values() for values in raters.values() for item in values}
     found = [
         each
         for criterion, raters in people.items()
+        if criterion == MEAN or len(names) > 1
         for each in _of_criterion(criterion, raters, ours, theirs, answers)
     ]
     return ComparedJuries(
@@ -148,7 +151,9 @@ def _side(
     jury: CheckedJury,
     answers: Mapping[AnswerName, StoredAnswer],
     renamed: Mapping[AnswerName, AnswerName],
+    rated: Set[str],
 ) -> JudgedSide:
+    """The jury's verdicts; hard gates are left out, as they are of the raters' means."""
     annotator = jury.annotator
     verdicts = stored_verdicts(
         workspace.reader, jury.specs, annotator.spec.name, jury.judges, annotator.rubric
@@ -167,13 +172,19 @@ def _side(
             if len(known) == len(jury.judges):
                 mean = sum(known) / len(known)
                 by_criterion.setdefault(criterion.name, {})[renamed[name]] = mean
+    own = sorted(rated & by_criterion.keys())
+    if own and (len(rated) == 1 or by_criterion.keys() - rated):
+        # As the raters' mean is of what they rated: one value as it is, of some the plain mean.
+        first, *more = (by_criterion[name] for name in own)
+        items = set(first).intersection(*more)
+        scores = {i: sum(by_criterion[name][i] for name in own) / len(own) for i in items}
     return JudgedSide(jury=jury, scores=scores, by_criterion=by_criterion)
 
 
 def _people(
     workspace: Workspace, specs: Sequence[Any], renamed: Mapping[AnswerName, AnswerName]
 ) -> dict[str, Raters]:
-    """By criterion the raters' values; the mean of criteria first. Empty without ratings.
+    """The raters' mean of criteria, then their values by criterion. Empty without ratings.
 
     A rating in the second jury's run counts for the same answer in the first jury's run. Of two
     ratings by one rater the newer counts.
@@ -196,7 +207,7 @@ def _people(
         rows, typed.criterion_values(reader, specs), is_class=False
     )
     if len(by_criterion) == 1:
-        return {MEAN: next(iter(by_criterion.values()))}
+        return {MEAN: next(iter(by_criterion.values())), **by_criterion}
     mean = by_criterion.pop(agreement.ALL, None)
     return {} if mean is None else {MEAN: mean, **by_criterion}
 

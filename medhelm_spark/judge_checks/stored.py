@@ -17,6 +17,9 @@ from medhelm_spark.judge_checks.planting import StoredAnswer
 from medhelm_spark.lake.literals import among, literals
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import CURRENT_RESULTS, output_of
+from medhelm_spark.metrics import JURY_SCORE
+from medhelm_spark.metrics.jury import lowest_by_gates
+from medhelm_spark.metrics.metric import Params
 from medhelm_spark.metrics.rubric_points import points_share
 from medhelm_spark.stages.states import read_answers
 
@@ -54,20 +57,46 @@ class StoredVerdicts:
     """The status of each verdict, by judge."""
     criteria: Mapping[str, Mapping[AnswerName, ScoresByCriterion]]
     """The scores of each usable verdict by criterion, by judge."""
-
-    @property
-    def of_jury(self) -> dict[AnswerName, float]:
-        """The mean of all judges, of the answers on which each has a usable verdict."""
-        first, *others = (self.by_judge[judge] for judge in self.judges)
-        return {
-            name: fsum([first[name], *(other[name] for other in others)]) / len(self.judges)
-            for name in first
-            if all(name in other for other in others)
-        }
+    of_jury: Mapping[AnswerName, float]
+    """The jury's score of the answers on which all judges have a usable verdict."""
+    params: Mapping[str, Params]
+    """The arguments of the jury's score, whose hard gates scores follow, by run."""
 
 
-def score_of(rubric: Rubric, scores: ScoresByCriterion, fields: Mapping[str, str]) -> float | None:
-    """A judge's score of an answer: the mean of its criteria, or the share of points.
+def jury_params(specs: Iterable[RunSpec], annotator: str) -> dict[str, Params]:
+    """The arguments of the jury score of an annotator's verdicts, by run."""
+    return {
+        spec.run_spec_id: metric.args
+        for spec in specs
+        for metric in spec.metrics
+        if metric.name == JURY_SCORE and metric.args.get("annotator") in (None, annotator)
+    }
+
+
+def score_of(
+    rubric: Rubric,
+    verdicts: Sequence[ScoresByCriterion],
+    fields: Mapping[str, str],
+    params: Params,
+) -> float | None:
+    """The score of an answer as the jury's metric takes it; of one verdict, as of a jury of one.
+
+    None where a verdict has none.
+    """
+    votes = {
+        each.name: [verdict[each.name] for verdict in verdicts if each.name in verdict]
+        for each in rubric.criteria
+    }
+    lowest = lowest_by_gates(params, rubric.criteria, votes, fields)
+    if lowest is not None:
+        return lowest
+    means = [_mean(rubric, verdict, fields) for verdict in verdicts]
+    known = [mean for mean in means if mean is not None]
+    return fsum(known) / len(known) if known and len(known) == len(means) else None
+
+
+def _mean(rubric: Rubric, scores: ScoresByCriterion, fields: Mapping[str, str]) -> float | None:
+    """A verdict's score of an answer: the mean of its criteria, or the share of points.
 
     None without verdicts, where a class leaves the answer unscored, and where an item lacks one.
     """
@@ -96,8 +125,13 @@ def stored_verdicts(
     annotator: str,
     judges: Sequence[str],
     rubric: Rubric,
+    params: Mapping[str, Params] | None = None,
 ) -> StoredVerdicts:
-    """The verdicts of an annotator's judges that boards rest on; perturbed copies are left out."""
+    """The verdicts of an annotator's judges that boards rest on; perturbed copies are left out.
+
+    Scores follow the hard gates of `params`, by run; without, they are plain means of criteria.
+    """
+    params = params or {}
     versions = {spec.run_spec_id: spec.data_version for spec in specs}
     needs_fields = rubric.has_classes or rubric.is_per_item
     instances = _instances(reader, versions.values()) if needs_fields else {}
@@ -114,13 +148,29 @@ def stored_verdicts(
         if row.status is VerdictStatus.OK:
             of_answer = criteria[row.judge].setdefault(name, {})
             of_answer.update(scores_by_criterion(row.scores, row.rubric_item))
+
+    def scored(name: AnswerName, verdicts: Sequence[ScoresByCriterion]) -> float | None:
+        instance = instances.get((versions[name[0]], name[1]))
+        fields = instance.extra_data if instance else {}
+        return score_of(rubric, verdicts, fields, params.get(name[0], {}))
+
     for judge, by_answer in criteria.items():
         for name, of_answer in by_answer.items():
-            instance = instances.get((versions[name[0]], name[1]))
-            score = score_of(rubric, of_answer, instance.extra_data if instance else {})
-            if score is not None:
+            if (score := scored(name, [of_answer])) is not None:
                 by_judge[judge][name] = score
-    return StoredVerdicts(judges=tuple(judges), by_judge=by_judge, status=status, criteria=criteria)
+    of_jury = {}
+    for name in criteria[judges[0]]:
+        own = [by_answer[name] for by_answer in criteria.values() if name in by_answer]
+        if len(own) == len(criteria) and (score := scored(name, own)) is not None:
+            of_jury[name] = score
+    return StoredVerdicts(
+        judges=tuple(judges),
+        by_judge=by_judge,
+        status=status,
+        criteria=criteria,
+        of_jury=of_jury,
+        params=params,
+    )
 
 
 def stored_answers(

@@ -38,6 +38,7 @@ from medhelm_spark.domain.request import RequestState, Verdict, VerdictStatus
 from medhelm_spark.domain.stats import MetricInfo, Score, ScoreStatus
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.metrics.jury_criteria import (
+    Votes,
     is_at_worst,
     open_because,
     usable_verdicts,
@@ -182,9 +183,10 @@ def _typed_score(
     params: Params,
 ) -> tuple[float | None, ScoreStatus]:
     """The mean over judges, or why there is none."""
-    votes, gates = votes_by_criterion(usable), gates_of(params, criteria)
-    if any(is_at_worst(each, votes.get(each.name, ()), fields) for each in gates):
-        return scale_of(criteria)[0], ScoreStatus.OK
+    votes = votes_by_criterion(usable)
+    lowest = lowest_by_gates(params, criteria, votes, fields)
+    if lowest is not None:
+        return lowest, ScoreStatus.OK
     means = [
         mean_of_criteria(criteria, {s.criterion: s.score for s in verdict.scores}, fields)
         for verdict in usable
@@ -199,6 +201,16 @@ def _typed_score(
     }
     lacks_row = ScoreStatus.NO_REFERENCE in reasons
     return None, ScoreStatus.NO_REFERENCE if lacks_row else ScoreStatus.NO_VERDICT
+
+
+def lowest_by_gates(
+    params: Params, criteria: Sequence[Criterion], votes: Votes, fields: Mapping[str, str]
+) -> float | None:
+    """The lowest score where most votes give a hard gate its bad end; else None."""
+    gates = gates_of(params, criteria)
+    if any(is_at_worst(each, votes.get(each.name, ()), fields) for each in gates):
+        return scale_of(criteria)[0]
+    return None
 
 
 def gates_of(params: Params, criteria: Sequence[Criterion]) -> list[Criterion]:

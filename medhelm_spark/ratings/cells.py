@@ -9,13 +9,15 @@ from numpy.typing import NDArray
 from medhelm_spark.board import BoardRun
 from medhelm_spark.board.scores import TRIALS, scores_of, value_of
 from medhelm_spark.board.sources import WORKING
-from medhelm_spark.domain.criterion import criteria_of, scale_of
+from medhelm_spark.domain.criterion import criteria_of
 from medhelm_spark.domain.pluralize import counted, counted_by
+from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.stats import MetricInfo
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.metrics import JURY_SCORE, stem_of
-from medhelm_spark.metrics.jury import gates_of
-from medhelm_spark.metrics.jury_criteria import CRITERION, is_at_worst
+from medhelm_spark.metrics.jury import lowest_by_gates
+from medhelm_spark.metrics.jury_criteria import CRITERION
+from medhelm_spark.metrics.metric import Params
 from medhelm_spark.ratings.stored import stored_ratings
 from medhelm_spark.ratings.tables import Rating
 from medhelm_spark.ratings.typed import CriterionValues, criterion_values
@@ -79,30 +81,50 @@ def _ratings_by_run(
         counted = [row for row in own if not criteria or row.criterion in criteria]
         if scale is not None:
             has_unit = _is_typed(counted, values_of) or _has_unit(counted, scale)
-            means[unit] = _means(counted, judged[unit], values_of, criteria) if has_unit else None
+            spec = judged[unit].run_spec
+            means[unit] = (
+                means_as_jury(counted, spec, values_of, criteria, _params_of(spec))
+                if has_unit
+                else None
+            )
     return means
 
 
-def _means(
-    ratings: Sequence[Rating], run: BoardRun, values_of: CriterionValues, criteria: Set[str]
+def _params_of(spec: RunSpec) -> Params:
+    """The arguments of the jury score that is the run's main metric."""
+    own = (metric.args for metric in spec.metrics if metric.name == JURY_SCORE)
+    main = (args for args in own if args.get("stat_name", JURY_SCORE) == spec.main_metric)
+    return next(main, {})
+
+
+def means_as_jury(
+    ratings: Sequence[Rating],
+    spec: RunSpec,
+    values_of: CriterionValues,
+    criteria: Set[str],
+    params: Params,
 ) -> Mapping[Answer, float]:
     """The mean rating of each answer, taken as the jury's score takes verdicts.
 
-    Where most raters give a hard gate its bad end, it is the lowest score.
+    Args:
+        ratings: of one run.
+        spec: the run.
+        values_of: the scores of values of typed criteria.
+        criteria: what the jury scored; empty: what people rated.
+        params: of the jury's score. Where most raters give a hard gate its bad end, the mean is
+            the lowest score.
     """
     means = dict(mean_ratings(ratings, values_of, criteria))
-    spec = run.run_spec
-    for args in (metric.args for metric in spec.metrics if metric.name == JURY_SCORE):
-        own = criteria_of(args.get("criteria", ""))
-        gates = gates_of(args, own) if args.get("stat_name", JURY_SCORE) == spec.main_metric else []
-        for gate in gates:
-            votes: dict[Answer, list[float]] = {}
-            for row in (row for row in ratings if row.criterion == gate.name):
-                votes.setdefault((row.instance_id, row.trial_index), []).append(row.value)
-            for answer in means.keys() & votes.keys():
-                fields = values_of.fields.get((spec.run_spec_id, answer[0]), {})
-                if is_at_worst(gate, votes[answer], fields):
-                    means[answer] = scale_of(own)[0]
+    votes: dict[Answer, dict[str, list[float]]] = {}
+    for row in ratings:
+        of_answer = votes.setdefault((row.instance_id, row.trial_index), {})
+        of_answer.setdefault(row.criterion, []).append(row.value)
+    own = criteria_of(params.get("criteria", ""))
+    for answer in means:
+        fields = values_of.fields.get((spec.run_spec_id, answer[0]), {})
+        lowest = lowest_by_gates(params, own, votes[answer], fields)
+        if lowest is not None:
+            means[answer] = lowest
     return means
 
 
@@ -214,13 +236,13 @@ def mean_ratings(
 ) -> Mapping[Answer, float]:
     """By answer of one run the mean over raters of each rater's mean of the criteria.
 
-    A rater who left out a criterion has no mean of the answer. Without `criteria`, they are those
-    that anybody rated.
+    A rater who left out a criterion has no mean of the answer; further ones do not count. Without
+    `criteria`, they are those that anybody rated.
     """
     rows = list(ratings)
     criteria = criteria or {row.criterion for row in rows}
     by_rater: dict[tuple[Answer, str, str], dict[str, float]] = {}
-    for row in rows:
+    for row in (row for row in rows if row.criterion in criteria):
         key = ((row.instance_id, row.trial_index), row.rater, row.run_spec_id)
         by_rater.setdefault(key, {})[row.criterion] = row.value
     means: dict[Answer, list[float]] = {}

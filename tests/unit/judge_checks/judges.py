@@ -129,6 +129,8 @@ class ScriptedJudge:
         if defect == "first criterion":
             first, *_, last = scores
             scores |= {first: min(5.0, score + 0.8), last: max(0.0, score - 0.8)}
+        if defect == "inaccurate":  # of answers with few facts, which are as clear as others
+            scores[next(iter(scores))] = score if score > 3 else 1.0
         if defect == "unscored":  # by classes, of which none is for "I don't know."
             label = "UNSCORABLE" if answer == "I don't know." else "RIGHT" if score > 3 else "WRONG"
             return json.dumps({name: {"explanation": "", "class": label} for name in listed})

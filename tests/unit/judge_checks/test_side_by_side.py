@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import yaml
 from medhelm_spark.cli import main
 from medhelm_spark.cli.exit_codes import INCONCLUSIVE, NO_GO
 from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.judge_checks.side_by_side import MEAN
 from medhelm_spark.judge_checks.side_by_side_results import JuriesSideBySide
 from medhelm_spark.statistics.agreement import spearman, weighted_kappa
 from medhelm_spark.statistics.agreement_differences import (
@@ -19,6 +21,7 @@ from medhelm_spark.statistics.agreement_differences import (
     agreement_differences,
 )
 from medhelm_spark.statistics.intraclass import intraclass
+from tests.unit.judge_checks.judges import PROMPT, TWO_CRITERIA
 from tests.unit.judge_checks.ward import MODELS, PLUGIN, Ward
 
 SECOND = "second/judge"
@@ -28,11 +31,19 @@ class TwoJuries:
     """A ward whose answers a second jury judged too, in suite `t`."""
 
     def __init__(
-        self, folder: Path, defect: str, *, rated: int = 40, first: str = "", per_item: int = 3
+        self,
+        folder: Path,
+        defect: str,
+        *,
+        rated: int = 40,
+        first: str = "",
+        per_item: int = 3,
+        prompt: str = PROMPT,
+        criteria: Sequence[str] = ("accuracy", "clarity"),
     ) -> None:
-        self.ward = Ward(folder, first).run()
+        self.ward = Ward(folder, first, prompt=prompt).run()
         if rated:
-            self.ward.rate(rated, per_item=per_item)
+            self.ward.rate(rated, per_item=per_item, criteria=criteria)
         path = self.ward.site / "model_deployments.yaml"
         deployments = yaml.safe_load(path.read_text())
         other = {"name": SECOND, "engine": "scripted_judge", "locality": "local"}
@@ -154,6 +165,22 @@ def test_juries_that_say_the_same_need_other_answers_and_raters_in_turn_have_alp
     alpha = next(row["alpha"] for row in agreements.rows() if row["who"] == "raters")
     assert icc["raters_alpha"] == pytest.approx(alpha)
     assert f"alpha {alpha:.3f}" in str(done)
+
+
+def test_ratings_of_one_criterion_are_compared_with_the_juries_verdicts_on_it(
+    tmp_path: Path,
+) -> None:
+    """The means of both juries are equal, but the first one gives accuracy 0.8 more."""
+    both = TwoJuries(
+        tmp_path / "site", "", first="first criterion", prompt=TWO_CRITERIA, criteria=["accuracy"]
+    )
+    done = both.compare()
+    assert done.first_is_better is False
+    assert {row["criterion"] for row in done.rows()} == {MEAN}
+    agreements = both.ward.evaluation.ratings.agreement(scenario="ward", suite="s")
+    (judge,) = (row for row in agreements.rows() if row["who"].startswith("judge"))
+    icc = next(done.rows())
+    assert icc["first"] == pytest.approx(judge["icc_a1"], abs=1e-9)
 
 
 def test_a_rubric_that_was_changed_under_its_name_needs_another_one(tmp_path: Path) -> None:

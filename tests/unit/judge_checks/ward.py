@@ -2,9 +2,10 @@
 
 import csv
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -62,8 +63,10 @@ class Ward:
         prompt: str = PROMPT,
         rubric: str = "",
         patients: int = 0,
+        args: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.others, self.prompt, self.rubric = others, prompt, rubric
+        self.args = args
         self.patients = patients
         """How many patients share the questions; 0: no column names a patient."""
         self.judge, self.folder, self.lake = judge, folder, folder / "lake"
@@ -100,6 +103,7 @@ class Ward:
             (self.site / "rubrics").mkdir()
             (self.site / "rubrics" / f"{RUBRIC}.md").write_text(self.rubric)
         jury = {"name": "jury_score", **rubric_fields, "judges": judges}
+        jury |= {"args": dict(self.args)} if self.args else {}
         config = {
             "name": "ward",
             "description": "Made for a test.",
@@ -155,7 +159,12 @@ class Ward:
         return self
 
     def rate(
-        self, number: int = QUESTIONS, *, model: str = "", per_item: int = len(RATERS)
+        self,
+        number: int = QUESTIONS,
+        *,
+        model: str = "",
+        per_item: int = len(RATERS),
+        criteria: Sequence[str] = ("accuracy", "clarity"),
     ) -> "Ward":
         """Three raters rate by the facts, each with an error of his own; all models, or one.
 
@@ -184,7 +193,7 @@ class Ward:
             if model in ("", spec["run_spec"]["model"])
             for instance, case in sorted(numbers.items())
             for turn, rater in enumerate(RATERS)
-            for criterion in ("accuracy", "clarity")
+            for criterion in criteria
             if f'"{criterion}"' in self.prompt
             if case < number and (case + turn) % len(RATERS) < per_item
         ]
