@@ -32,6 +32,12 @@ SELECT r.* FROM {results} r LEFT SEMI JOIN {asked} a ON a.request_id = r.request
 TEXTS = ("text", "messages", "output_mapping")
 """The columns of prompts with text."""
 
+MOST_IDS = 20_000
+"""Up to so many ids of this process's rows are listed in a condition: 10,000 take 0.2 s."""
+
+READ_WHOLE = 32 << 20
+"""How many bytes the files of a table have that this process reads whole."""
+
 Say = Callable[[str], None]
 
 
@@ -129,13 +135,25 @@ class Context:
         they are few: files that contain none of them are not read.
         """
         if ids is None and requests is not None:
-            ids = ids_here(requests, "request_id")
+            ids = self.ids_here("request_results", requests, "request_id")
         where = results_where(deployments, ids)
         rows = self.lake.read("request_results", where)
         # An IN list is part of `where`; it is exact and makes the join unnecessary.
         if requests is None or ids is not None:
             return rows
         return self.lake.query(ASKED, results=rows, asked=requests)
+
+    def ids_here(self, table: str, frame: Frame, column: str) -> Collection[str] | None:
+        """The ids in a column of this process's rows, by which it reads a large table.
+
+        This process has in memory whatever rows it reads. None where it reads the whole table,
+        which takes less time, or many of its rows; and None of Spark's frames.
+        """
+        if not isinstance(frame, LocalFrame) or frame.rows.num_rows > MOST_IDS:
+            return None
+        if all(each.size <= READ_WHOLE for each in self.lake.sizes([table])):
+            return None
+        return set(frame.rows[column].drop_null().to_pylist())
 
     def metered(self, label: str, total: int | None = None) -> AbstractContextManager[Watch]:
         """Shows the rows that a job makes while it runs (see `lake.progress`)."""
@@ -180,20 +198,6 @@ class Context:
         ]
         self.lake.append_rows("runs", rows, write_id)
         self.ledger.note(rows)
-
-
-MOST_IDS = 20_000
-"""Up to so many ids of a frame of this process are listed in a condition."""
-
-
-def ids_here(frame: Frame, column: str) -> Collection[str] | None:
-    """The ids in a column of a frame of this process; None of Spark's frames, and of many rows.
-
-    This process has in memory whatever rows it reads, so that it asks for those that it needs.
-    """
-    if not isinstance(frame, LocalFrame) or frame.rows.num_rows > MOST_IDS:
-        return None
-    return set(frame.rows[column].drop_null().to_pylist())
 
 
 def results_where(deployments: Iterable[str], ids: Collection[str] | None = None) -> RowCondition:

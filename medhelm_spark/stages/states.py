@@ -29,7 +29,7 @@ from medhelm_spark.engines import IMPORTED
 from medhelm_spark.lake.columnar import fields_of
 from medhelm_spark.lake.condition import one_of
 from medhelm_spark.lake.rows import Frame, rows_of
-from medhelm_spark.stages.context import Context, ids_here, results_where
+from medhelm_spark.stages.context import Context, results_where
 
 INSTANCE_KEY = ("data_version", "instance_id", "perturbation")
 ALWAYS = ("split", "cluster_id")
@@ -313,7 +313,7 @@ def states(ctx: Context, specs: Sequence[RunSpec], needs: frozenset[str]) -> Fra
 
 def prompts_of(ctx: Context, planned: Frame, few: FewAsked | None) -> Frame:
     """The prompts of planned requests; `few` are these requests if they are few."""
-    ids = few.prompt_ids if few else ids_here(planned, "prompt_id")
+    ids = few.prompt_ids if few else ctx.ids_here("prompts", planned, "prompt_id")
     if ids is not None:
         return ctx.lake.read("prompts", one_of("prompt_id", ids, len(ids)))
     return ctx.lake.query(PROMPTS_OF, prompts=ctx.lake.read("prompts"), planned=planned)

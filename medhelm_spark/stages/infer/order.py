@@ -20,7 +20,7 @@ from medhelm_spark.lake.condition import one_of
 from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.rows import DESCENDING, Frame, sorted_rows
 from medhelm_spark.policy.levels import strictest_sql
-from medhelm_spark.stages.context import Context, ids_here
+from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.infer.dispatcher import Chunk
 from medhelm_spark.stages.infer.pending import InferenceTargets, pending_of
 from medhelm_spark.stages.states import DataOf, few_asked, requests_of
@@ -166,7 +166,7 @@ def ordered_requests(
     join = "/*+ BROADCAST(w) */ " if are_few else "/*+ SHUFFLE_HASH(w) */ "
     parts = "" if are_few else f"/*+ REPARTITION({partitions}, prompt_id) */ "
     with_text = WITH_TEXT.replace("@join ", join).replace("@parts ", parts)
-    ids = few.prompt_ids if few else ids_here(pending, "prompt_id")
+    ids = few.prompt_ids if few else ctx.ids_here("prompts", pending, "prompt_id")
     among = None if ids is None else one_of("prompt_id", ids, len(ids))
     rows = ctx.lake.query(with_text, pending=pending, prompts=ctx.lake.read("prompts", among))
     if judged is not None:

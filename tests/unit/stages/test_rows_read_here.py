@@ -80,11 +80,17 @@ def ids(frame: object, column: str) -> list[str]:
     return sorted(frame.rows[column].to_pylist())
 
 
-@pytest.mark.parametrize(("most", "read"), [(3, 2), (2, 5)])
-def test_results_and_prompts_of_other_requests_are_not_read(
-    ctx: Context, tables_read: list[pa.Table], monkeypatch: pytest.MonkeyPatch, most: int, read: int
+@pytest.mark.parametrize(("most", "whole", "read"), [(3, 0, 2), (2, 0, 5), (3, 1 << 20, 5)])
+def test_results_and_prompts_of_other_requests_are_not_read_of_large_tables(
+    ctx: Context,
+    tables_read: list[pa.Table],
+    monkeypatch: pytest.MonkeyPatch,
+    most: int,
+    whole: int,
+    read: int,
 ) -> None:
     monkeypatch.setattr(context, "MOST_IDS", most)
+    monkeypatch.setattr(context, "READ_WHOLE", whole)
     assert ids(ctx.tried(["m"], OWN), "request_id") == ["r1", "r3"]
     assert ids(prompts_of(ctx, OWN, None), "prompt_id") == ["p1", "p3"]
     assert [table.num_rows for table in tables_read] == [read, read]
