@@ -105,7 +105,7 @@ if TYPE_CHECKING:
         JuriesSideBySide as JuriesSideBySide,
     )
     from medhelm_spark.judge_checks.tables import JudgeCard as JudgeCard
-    from medhelm_spark.lake.maintenance import Files as Files
+    from medhelm_spark.lake.table_maintenance import Files as Files
     from medhelm_spark.maintenance.commands import Rewritten as Rewritten
     from medhelm_spark.maintenance.gc import Removed as Removed
     from medhelm_spark.maintenance.methods import LakeMethods as LakeMethods

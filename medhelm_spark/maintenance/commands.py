@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.location import Location
-from medhelm_spark.lake.maintenance import Files, maintenance_of
+from medhelm_spark.lake.maintenance import maintenance_of
+from medhelm_spark.lake.table_maintenance import Files
 from medhelm_spark.lake.tables import TABLES
 from medhelm_spark.maintenance.gc import Removed, gc
 from medhelm_spark.stages.infer.recovery import staged_answers

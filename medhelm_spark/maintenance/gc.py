@@ -26,7 +26,8 @@ from medhelm_spark.domain.stages import (
 )
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.literals import any_of, literal
-from medhelm_spark.lake.maintenance import Maintenance, maintenance_of
+from medhelm_spark.lake.maintenance import maintenance_of
+from medhelm_spark.lake.table_maintenance import Maintenance
 from medhelm_spark.lake.tables import TABLES, WRITE_ID, Lease, refuse_newer
 from medhelm_spark.stages.context import Context, now
 

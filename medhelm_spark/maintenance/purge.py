@@ -26,8 +26,9 @@ from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.lease import LeaseHandle, lease
 from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.location import Location
-from medhelm_spark.lake.maintenance import Maintenance, maintenance_of
+from medhelm_spark.lake.maintenance import maintenance_of
 from medhelm_spark.lake.rows import map_rows
+from medhelm_spark.lake.table_maintenance import Maintenance
 from medhelm_spark.lake.tables import TABLES, Purging
 from medhelm_spark.lake.user import this_user
 from medhelm_spark.maintenance.purge_scope import cached_data, named, scope_of

@@ -13,7 +13,10 @@ from tests.meta.tree import ROOT, modules, shown, syntax
 OF_THE_DRIVER = ("cancel", "cluster", "driver_files", "interrupts", "python_workers", "session")
 OF_THE_DRIVER += ("settings",)
 WITH_JVM = tuple(f"medhelm_spark/lake/{name}.py" for name in OF_THE_DRIVER)
-OVERWRITING = tuple(f"medhelm_spark/lake/{name}.py" for name in ("maintenance", "staging"))
+OVERWRITING = tuple(
+    f"medhelm_spark/lake/{name}.py"
+    for name in ("folder_maintenance", "spark_maintenance", "staging")
+)
 PROBE = "medhelm_spark/lake/probe.py"
 """Tries a store on files of its own, which it has to remove."""
 FORBIDDEN_ATTRIBUTES = frozenset(

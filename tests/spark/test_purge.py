@@ -15,9 +15,9 @@ from medhelm_spark import Evaluation
 from medhelm_spark.cli import main
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.errors import ConfigError, IntegrityError, LakeError, PolicyError
+from medhelm_spark.lake.folder_maintenance import FolderMaintenance
 from medhelm_spark.lake.lease import lease
 from medhelm_spark.lake.location import Location
-from medhelm_spark.lake.maintenance import _Folder
 from medhelm_spark.lake.reader import FileReader
 from medhelm_spark.lake.staging import staged_name
 from medhelm_spark.lake.tables import TABLES
@@ -277,7 +277,7 @@ def test_a_purge_that_was_killed_is_finished_by_the_same_command(
     steps = []
 
     def counting(name: str) -> None:
-        method = getattr(_Folder, name)
+        method = getattr(FolderMaintenance, name)
 
         def counted(self: Any, *args: Any, **more: Any) -> Any:
             steps.append(name)
@@ -285,7 +285,7 @@ def test_a_purge_that_was_killed_is_finished_by_the_same_command(
                 raise KeyboardInterrupt
             return method(self, *args, **more)
 
-        patch.setattr(_Folder, name, counted)
+        patch.setattr(FolderMaintenance, name, counted)
 
     with monkeypatch.context() as patch:
         for name in ("replace", "forget"):

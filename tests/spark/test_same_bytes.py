@@ -82,7 +82,7 @@ def test_every_export_has_the_same_bytes_each_time(
         assert differing(exports(site), first) == []
 
     before = num_files(site.lake_path)
-    monkeypatch.setattr("medhelm_spark.lake.maintenance.FEW_FILES", 2)
+    monkeypatch.setattr("medhelm_spark.lake.table_maintenance.FEW_FILES", 2)
     assert main(["optimize", "-o", str(site.lake_path)]) == 0
     assert num_files(site.lake_path) < before
     assert differing(exports(site), first) == []

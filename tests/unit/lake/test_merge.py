@@ -12,11 +12,13 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from medhelm_spark.domain.request import RequestResult
-from medhelm_spark.lake import maintenance
+from medhelm_spark.lake import folder_maintenance, maintenance
 from medhelm_spark.lake.files import FileTables
+from medhelm_spark.lake.folder_maintenance import FolderMaintenance
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.maintenance import maintenance_of, merge_small_files
 from medhelm_spark.lake.session import Session
+from medhelm_spark.lake.tables import STATISTICS
 from tests.ledger import scored
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -62,12 +64,12 @@ def test_many_small_files_are_merged_and_no_row_changes(lake: Lake) -> None:
 def test_what_large_files_hold_is_not_written_again(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(maintenance, "SMALL_FILE", 1)
+    monkeypatch.setattr(folder_maintenance, "SMALL_FILE", 1)
     assert merge_small_files(lake) == {}
 
 
 def test_rows_that_are_appended_meanwhile_stay(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened, late = maintenance._Folder._open, []
+    opened, late = FolderMaintenance._open, []
 
     def overtaken(self: Any, name: str) -> DeltaTable:
         opened_table = opened(self, name)
@@ -75,7 +77,7 @@ def test_rows_that_are_appended_meanwhile_stay(lake: Lake, monkeypatch: pytest.M
         scored(lake, late[-1], "late", NOW)
         return opened_table
 
-    monkeypatch.setattr(maintenance._Folder, "_open", overtaken)
+    monkeypatch.setattr(FolderMaintenance, "_open", overtaken)
     assert set(merge_small_files(lake)) == {"per_instance_stats", "runs"}
     assert sorted(units(table(lake))) == sorted([*late, *(f"u{n}" for n in range(RUNS))])
 
@@ -83,7 +85,7 @@ def test_rows_that_are_appended_meanwhile_stay(lake: Lake, monkeypatch: pytest.M
 def test_no_file_that_another_process_merges_is_forgotten(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened, folder = maintenance._Folder._open, maintenance_of(lake)
+    opened, folder = FolderMaintenance._open, maintenance_of(lake)
 
     def overtaken(self: Any, name: str) -> DeltaTable:
         opened_table = opened(self, name)
@@ -91,7 +93,7 @@ def test_no_file_that_another_process_merges_is_forgotten(
             maintenance_of(lake).merge(name)
         return opened_table
 
-    monkeypatch.setattr(maintenance._Folder, "_open", overtaken)
+    monkeypatch.setattr(FolderMaintenance, "_open", overtaken)
     folder.forget("runs", "unit_id", ["u0"], dry_run=False)
     assert sorted(units(table(lake))) == [f"u{number}" for number in range(RUNS)]
 
@@ -99,17 +101,17 @@ def test_no_file_that_another_process_merges_is_forgotten(
 def test_rows_that_are_removed_meanwhile_stay_removed(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened = maintenance._Folder._open
-    folder = maintenance._Folder(FileTables(lake.location.name))
+    opened = FolderMaintenance._open
+    folder = FolderMaintenance(FileTables(lake.location.name))
 
     def overtaken(self: Any, name: str) -> DeltaTable:
         opened_table = opened(self, name)
         with monkeypatch.context() as once:
-            once.setattr(maintenance._Folder, "_open", opened)
+            once.setattr(FolderMaintenance, "_open", opened)
             folder.remove(name, "unit_id = 'u3'")
         return opened_table
 
-    monkeypatch.setattr(maintenance._Folder, "_open", overtaken)
+    monkeypatch.setattr(FolderMaintenance, "_open", overtaken)
     assert not folder.merge("runs")
     assert "u3" not in units(table(lake))
     assert len(units(table(lake))) == RUNS - 1
@@ -118,7 +120,7 @@ def test_rows_that_are_removed_meanwhile_stay_removed(
 def test_several_drivers_at_once_write_no_row_twice(lake: Lake) -> None:
     """delta-rs alone would: it sees no conflict in two that rewrite the same files."""
     with ThreadPoolExecutor(4) as drivers:
-        folders = [maintenance._Folder(FileTables(lake.location.name)) for _ in range(4)]
+        folders = [FolderMaintenance(FileTables(lake.location.name)) for _ in range(4)]
         done = [drivers.submit(each.merge, "runs") for each in folders[:3]]
         rewritten = drivers.submit(folders[3].rewrite, "runs")
         rewritten.result()
@@ -127,7 +129,7 @@ def test_several_drivers_at_once_write_no_row_twice(lake: Lake) -> None:
 
 
 def test_nothing_is_merged_while_another_process_rewrites(lake: Lake) -> None:
-    folder = maintenance._Folder(FileTables(lake.location.name))
+    folder = FolderMaintenance(FileTables(lake.location.name))
     with folder._rewriting(wait=True):
         assert merge_small_files(lake) == {}
     assert set(merge_small_files(lake)) == {"per_instance_stats", "runs"}
@@ -164,7 +166,7 @@ def test_no_text_comes_into_the_log(lake: Lake) -> None:
 def test_optimize_sorts_results_by_request_in_an_older_table_too(lake: Lake) -> None:
     for number in range(RUNS):
         lake.append_rows("request_results", [result(f"r{5 - number}")], f"w{number}")
-    older = {maintenance.STATISTICS: "model_deployment,write_id"}
+    older = {STATISTICS: "model_deployment,write_id"}
     table(lake, "request_results").alter.set_table_properties(older)
     maintenance_of(lake).rewrite("request_results")
     opened_table = table(lake, "request_results")

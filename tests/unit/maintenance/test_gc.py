@@ -12,9 +12,10 @@ from medhelm_spark.domain.retention import Retention
 from medhelm_spark.domain.run import RunRecord
 from medhelm_spark.domain.stages import INFER, SCORE, SUMMARIZE
 from medhelm_spark.lake.lake import Lake
-from medhelm_spark.lake.maintenance import FEW_FILES, maintenance_of
+from medhelm_spark.lake.maintenance import maintenance_of
 from medhelm_spark.lake.reader import FileReader
 from medhelm_spark.lake.session import Session
+from medhelm_spark.lake.table_maintenance import FEW_FILES
 from medhelm_spark.lake.tables import Lease
 from medhelm_spark.maintenance import gc as module
 from medhelm_spark.maintenance.gc import gc
