@@ -75,8 +75,8 @@ class FileTables(FileReader):
         where = where and self._narrowed(name, table, where)
         sql = _selecting(name, where)
         scanned = _scanned(table, where)
-        is_known = scanned.rows is not None and scanned.size <= FEW_BYTES
-        if is_known and is_few(name, scanned.rows or 0):
+        rows = scanned.rows if scanned.size <= FEW_BYTES else None
+        if rows is not None and is_few(name, rows):
             return self.query(sql, {name: table})
         if where is None or not (where.at_most is not None or scanned.size <= PROBED_BYTES):
             return None

@@ -41,14 +41,14 @@ READ = ("instances", "prompts", "requests", "request_results", "per_instance_sta
 
 def is_small_check(workspace: Workspace, deployments: Iterable[Deployment], requests: int) -> bool:
     """Whether this process sends so many requests about stored answers to these deployments."""
-    if not is_hashed_here(workspace) or requests > workspace.settings.small_run_requests:
+    if not is_computed_here(workspace) or requests > workspace.settings.small_run_requests:
         return False
     return all(map(_runs_here, deployments)) and _most_rows(workspace) <= MOST_SEARCHED
 
 
 def is_small_lake(workspace: Workspace) -> bool:
     """Whether this process computes any result of a lake, even from all of its rows."""
-    return is_hashed_here(workspace) and all(
+    return is_computed_here(workspace) and all(
         (each.rows or 0) <= MOST_READ and each.size <= MOST_BYTES_READ
         for each in workspace.lake.sizes(READ)
     )
@@ -59,7 +59,7 @@ def is_small(
 ) -> bool:
     """Whether this process computes these runs; `cards` have the data that they read."""
     runs = list(runs)
-    if not is_hashed_here(workspace):
+    if not is_computed_here(workspace):
         return False
     if not all(map(_runs_here, deployments_of(runs).values())):
         return False
@@ -73,8 +73,8 @@ def is_small(
     return requests <= limit and _most_rows(workspace) <= MOST_SEARCHED
 
 
-def is_hashed_here(workspace: Workspace) -> bool:
-    """Whether this process hashes and copies the rows of a release, however many there are."""
+def is_computed_here(workspace: Workspace) -> bool:
+    """Whether this process computes rows of the lake at all; those of a release, however many."""
     is_here = workspace.settings.small_run_requests and all(map(find_spec, PACKAGES))
     return bool(is_here) and is_own_machine(workspace)
 

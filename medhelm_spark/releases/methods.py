@@ -13,7 +13,7 @@ from medhelm_spark.domain.release import ReleaseStatus
 from medhelm_spark.domain.sign_off import MONITORED, SignOff
 from medhelm_spark.errors import ConfigError, IntegrityError, SetupError
 from medhelm_spark.medhelm.schema_file import Schema
-from medhelm_spark.pipeline.in_process import is_hashed_here
+from medhelm_spark.pipeline.in_process import is_computed_here
 from medhelm_spark.pipeline.summarized import summarized
 from medhelm_spark.releases.commands import (
     anchors_of,
@@ -101,7 +101,7 @@ class ReleaseMethods(Methods):
         schema = schema_of(schema)
         check_may_change(self._workspace, release)
         names = [ctx.suite for ctx in summarized(self._workspace, suites)]
-        is_here = is_hashed_here(self._workspace)
+        is_here = is_computed_here(self._workspace)
         ctx = self._workspace.context(names[-1], is_in_process=is_here)
         policy = self._workspace.registry.policy
         schema_hash = content_id(schema) if schema else ""
@@ -201,7 +201,7 @@ class ReleaseMethods(Methods):
             IntegrityError: a value was changed since it was published; names tables and runs.
         """
         choose(self._workspace.reader, release=release)
-        is_here = is_hashed_here(self._workspace)
+        is_here = is_computed_here(self._workspace)
         ctx = self._workspace.context("", is_in_process=is_here)
         return verify(self._workspace, ctx, release, anchors_of(self._workspace))
 

@@ -158,15 +158,20 @@ def test_perturbed_copies_and_prompt_variants(both: Both) -> None:
     both.check()
 
 
-def test_a_jury_and_its_second_look(both: Both) -> None:
+def judged_entry(site: Site) -> str:
+    """A benchmark with a jury of one, a model and the judge."""
     jury = {
         "name": "jury_score",
         "prompt_file": "judge.txt",
         "judges": [{"name": "acme/judge", "model_name": "acme/judge"}],
     }
-    entry = both.site.benchmark("notes", rows(8), metrics=[jury], judge_prompt=RUBRIC)
-    both.site.deploy("acme/a", mode="choice", choices=["good", "fair"])
-    both.site.deploy("acme/judge", mode="judge", score=4)
+    site.deploy("acme/a", mode="choice", choices=["good", "fair"])
+    site.deploy("acme/judge", mode="judge", score=4)
+    return site.benchmark("notes", rows(8), metrics=[jury], judge_prompt=RUBRIC)
+
+
+def test_a_jury_and_its_second_look(both: Both) -> None:
+    entry = judged_entry(both.site)
     both.run("-r", f"{entry},model=acme/a")
     both.run("-r", f"{entry},model=acme/a")
     both.check()
@@ -198,14 +203,7 @@ def test_instances_that_meet_a_filter(both: Both) -> None:
 
 
 def test_an_estimate_with_a_jury(both: Both, capsys: pytest.CaptureFixture[str]) -> None:
-    jury = {
-        "name": "jury_score",
-        "prompt_file": "judge.txt",
-        "judges": [{"name": "acme/judge", "model_name": "acme/judge"}],
-    }
-    entry = both.site.benchmark("notes", rows(8), metrics=[jury], judge_prompt=RUBRIC)
-    both.site.deploy("acme/a", mode="choice", choices=["good", "fair"])
-    both.site.deploy("acme/judge", mode="judge", score=4)
+    entry = judged_entry(both.site)
     both.run("-r", f"{entry},model=acme/a", command="estimate")
     out = capsys.readouterr().out
     assert out == 2 * out[: len(out) // 2]

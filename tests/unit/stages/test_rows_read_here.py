@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.request import Prompt, RequestResult
-from medhelm_spark.domain.scenario import HashedText, Instance, ScenarioVersion, Verified
+from medhelm_spark.domain.scenario import HashedText, Instance
 from medhelm_spark.domain.split import Split
 from medhelm_spark.lake.files import FileTables
 from medhelm_spark.lake.in_process import LocalFrame
@@ -20,6 +20,7 @@ from medhelm_spark.stages import context
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.ingest.stored_levels import stored_stricter
 from medhelm_spark.stages.states import prompts_of
+from tests.unit.governance.test_disclosures import version
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 OWN = LocalFrame(pa.table({"request_id": ["r1", "r3", None], "prompt_id": ["p1", "p3", "p3"]}))
@@ -111,23 +112,8 @@ def test_hashes_of_stricter_text_are_read_without_the_text(
         access_level=AccessLevel.PRIVATE,
         text_hashes=(7,),
     )
-    version = ScenarioVersion(
-        scenario_name="notes",
-        data_version="v",
-        card_hash="c",
-        access_level=AccessLevel.PRIVATE,
-        display_name="Notes",
-        category="c",
-        subcategory="s",
-        main_metric="exact_match",
-        main_split="test",
-        verified=Verified.NEVER,
-        num_instances=1,
-        num_quarantined=0,
-        source="csv",
-    )
     ctx.lake.append_rows("instances", [note], "w")
-    ctx.lake.append_rows("scenarios", [version], "w")
+    ctx.lake.append_rows("scenarios", [version("v", AccessLevel.PRIVATE)], "w")
     same = HashedText(
         scenario_name="public",
         file=0,
